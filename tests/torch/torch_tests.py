@@ -1120,9 +1120,71 @@ def get_init_inputs():
 """
 
 
+RECURRENCE = """import torch
+import torch.nn as nn
+batch = 10
+length = 512
+width = 128
+hidden = 256
+
+
+class Model(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.gru = nn.GRU(width, hidden, 6, bidirectional=True)
+
+    def forward(self, x, first):
+        return self.gru(x, first)[1]
+
+
+def get_inputs():
+    return [torch.rand(length, batch, width), torch.rand(12, batch, hidden)]
+
+
+def get_init_inputs():
+    return [width, hidden]
+"""
+ATTENTION = """import torch
+import torch.nn as nn
+rows = 64
+length = 256
+width = 64
+
+
+class Model(nn.Module):
+    def forward(self, q, k, v):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
+
+def get_inputs():
+    return [torch.rand(rows, length, width), torch.rand(rows, length, width), torch.rand(rows, length, width)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
 def tolerances(folder):
     """Tests that the judge's least sizes are raised where the module itself is uncertain (statistics of two numbers amplify rounding errors),
-    that buffers may be added up in any order, and that the largest error grows with the number of results."""
+    that buffers may be added up in any order, that the largest error grows with the number of results and with the module's own error at
+    special values, and that an input is not stressed whose special values let rounding errors grow without limit."""
+    for name, text in (("recurrence", RECURRENCE), ("attention", ATTENTION)):
+        with open(os.path.join(folder, name + ".py"), "w", encoding="utf-8") as file:
+            file.write(text)
+        told = bring_in(name, os.path.join(folder, name + ".py"), folder, ["--no-check"])
+        if not told:
+            return
+        with open(os.path.join(folder, name, "task.toml"), "rb") as file:
+            task = tomllib.load(file)
+        unstressed = [one["name"] for one in task["tensor"] if one["role"] == "in" and "_" not in one["name"] and not one.get("stress", True)]
+        if unstressed != (["first"] if name == "recurrence" else []):
+            fail(f"{name}: the inputs that are never stressed are {unstressed}", "\n".join(told["notes"]))
+        if name == "recurrence" and any("sqrt(length)" in str(one.get("values")) for one in task["tensor"]):
+            fail("a weight is said to be drawn by the length of the sequence, which no weight has", json.dumps(task["tensor"]))
+        if name == "attention" and not any("c_max" in note and "special values" in note for note in told["notes"]):
+            fail("the largest error of attention is not that of large inputs", "\n".join(told["notes"]))
+
     path = os.path.join(folder, "deep_norms.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(DEEP_NORMS)

@@ -159,7 +159,8 @@ std::string NodeLine(const RunView& view, const RunNode& node, int columns) {
     row.figure = fmt::format("{:.3f}x", node.gain->median);
   }
   if (node.id != 0 && node.kept) row.fate = "kept";
-  if (node.kept && node.speedup) {
+  if (node.rejected) row.fate = "rejected";
+  if (node.kept && !node.rejected && node.speedup) {
     row.so_far = fmt::format("{:.3f}x so far{}", *node.speedup, view.info.modelled ? ", modelled" : "");
   }
   return RowText(row, columns);
@@ -226,6 +227,21 @@ std::string FoundNothingText(const RunView& view) {
   return fmt::format("{} that is surely faster than {}", IsOver(view) ? "Nothing was found" : "The run is not over, and nothing is known yet", StartName(view));
 }
 
+// Returns a sentence about the versions that failed their final checks; empty: there are none, or the outcome says it.
+std::string RejectedText(const RunView& view) {
+  std::vector<int64_t> rejected;
+  for (const RunNode& node : view.nodes) {
+    if (node.rejected) rejected.push_back(node.id);
+  }
+  if (rejected.empty() || (rejected.size() == 1 && view.best == rejected[0])) return "";
+  std::string text = fmt::format("Node{} {} failed {} final check{} with fresh hidden cases", rejected.size() == 1 ? "" : "s", fmt::join(rejected, ", "),
+                                 rejected.size() == 1 ? "its" : "their", rejected.size() == 1 ? "" : "s");
+  if (view.final_result && view.final_result->evaluation.verdict != Verdict::kOk) {
+    text += fmt::format("{}: {}", rejected.size() == 1 ? "" : fmt::format(" (node {} last)", view.final_result->node), view.final_result->evaluation.detail);
+  }
+  return text + ".\n";
+}
+
 std::string OutcomeText(const RunView& view) {
   const bool modelled = view.info.modelled;
   const std::string start = StartName(view);
@@ -236,7 +252,7 @@ std::string OutcomeText(const RunView& view) {
   }
   std::string text;
   if (view.best == 0) {
-    text = FoundNothingText(view) + ".\n";
+    text = RejectedText(view) + FoundNothingText(view) + ".\n";
     if (!view.provider_failure.empty()) text += "The model did not answer: " + view.provider_failure + "\n";
     return text;
   }
@@ -287,6 +303,7 @@ std::string ResultText(const RunView& view, int columns) {
     text += fmt::format("{} request{} had to be asked again.\n", view.asked_again, view.asked_again == 1 ? "" : "s");
   }
   text += SpentText(view) + FormText(view);
+  if (view.best != 0) text += RejectedText(view);
   const bool proven = view.best != 0 && view.final_result && view.final_result->evaluation.verdict == Verdict::kOk;
   if (!proven) return WrapText(text + OutcomeText(view), columns);
   const Evaluation& e = view.final_result->evaluation;
@@ -459,7 +476,7 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
   }
   if (node.hint) text += HintText(*node.hint) + "\n";
   text += fmt::format("verdict: {}{}\n", VerdictText(node),
-                      node.rejected ? ", kept and then rejected by the final run"
+                      node.rejected ? ", rejected by the final check"
                       : node.kept   ? ", kept"
                                     : "");
   if (!node.repaired.empty())

@@ -305,6 +305,22 @@ TEST(Resume, ABestThatFailsItsFinalCheckGivesWayToTheOneBefore) {
   EXPECT_EQ(view.final_result->evaluation.verdict, Verdict::kOk);
 }
 
+TEST(Resume, ABestThatFailsItsFinalCheckGivesWayToASlowerOneThatWasNeverKept) {
+  // Each version is slower than the one before, so the first alone is kept; all are faster than the seed.
+  ScriptedRun run("refine", [](const ModelRequest& r) -> Result<std::string> {
+    return FileReply(fmt::format("idea {}", r.number), fmt::format("SPEED {}", 40 + r.number));
+  });
+  run.options.max_attempts = 3;
+  run.evaluator.wrong = [](const EvaluationRequest& r) { return r.warm && (r.name == "node-1.cu" || r.name == "node-2.cu"); };
+  const RunView view = run.RunToTheEnd();
+  EXPECT_TRUE(view.nodes[1].kept && view.nodes[1].rejected);
+  EXPECT_TRUE(!view.nodes[2].kept && view.nodes[2].rejected);
+  EXPECT_EQ(view.best, 3);
+  ASSERT_TRUE(view.final_result);
+  EXPECT_EQ(view.final_result->node, 3);
+  EXPECT_EQ(view.final_result->evaluation.verdict, Verdict::kOk);
+}
+
 // --- logs of other versions ---
 
 TEST(OldLogs, VersionOneIsShownAndNotContinued) {

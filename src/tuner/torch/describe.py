@@ -26,6 +26,7 @@ LARGEST_C_MAX = 0.02
 UNCERTAIN = 3e-4           # least sizes are raised if the module in float32 has a larger error there, with an amplification of
 BESIDE_ORDINARY = 8.0      # rounding errors: so many times its error at large sizes
 DRAWS, FEW_DRAWS = 16, 3   # sets of inputs with which errors at small, and at larger sizes are found: large errors may be rare
+STEADY_LIMITS = ((4_000_000, 1_000_000_000), (16_000_000, 4_000_000_000))  # elements and operations with which special values are tried, and tried again
 CERTAIN_ELEMENTS = 4_000_000     # limits for a case of raised sizes
 CERTAIN_FLOPS = 4_000_000_000
 FEW_ELEMENTS = 16          # in a slice with this few elements, all may be near zero
@@ -915,7 +916,7 @@ def stress_set(kind, inputs, specs, start, generator):
 JUDGED = ("usual", "special", "heavy_tailed", "cancelling", "sorted")
 
 
-def stress_errors(trial, results, specs, slice_axes, few):
+def stress_errors(trial, results, specs, slice_axes, few, kinds=JUDGED):
     """Returns {output: [(errors, results' magnitudes, sizes)]} of the module in float32 on the judge's stress values, for floating-point outputs.
 
     An error counts only where the result is finite. A size is that by which the judge divides the error: that of the result itself, or the
@@ -925,7 +926,7 @@ def stress_errors(trial, results, specs, slice_axes, few):
     import torch
     generator = torch.Generator().manual_seed(29)
     found = {}
-    for start, kind in enumerate(JUDGED):
+    for start, kind in enumerate(kinds):
         inputs = stress_set(kind, trial.inputs, specs, start, generator)
         try:
             expected, mine = results(trial.run(inputs=inputs)), results(trial.run("float32", inputs=inputs))
@@ -961,6 +962,56 @@ def absolute_part(stress, c_max, unit):
 def accurate(stress, absolute):
     """Returns whether all results, however small, have few errors beside themselves, but for errors up to `absolute`."""
     return len(stress) == len(JUDGED) and all(bool(((errors <= ACCURATE * own) | (errors <= absolute)).all()) for errors, own, _ in stress)
+
+
+def special_errors(trial, results, specs, slice_axes, tolerances, stressed):
+    """Returns {output: (largest error in float32 beside the size by which the judge divides it, number of results)} if these inputs alone have
+    special values.
+
+    The errors leave out what `abs` forgives. `stressed`: inputs' numbers. `tolerances`: {output: the fields of its [tolerance]}; the other
+    arguments are stress_errors()'s.
+    """
+    only = [spec if i in stressed else None for i, spec in enumerate(specs)]
+    worst = {}
+    for name, ((errors, _, sizes),) in stress_errors(trial, results, only, slice_axes, dict.fromkeys(slice_axes, False), ("special",)).items():
+        beside = (errors / sizes)[errors > tolerances[name].get("abs", 0.0)]
+        worst[name] = beside.max().item() if beside.numel() else 0.0, errors.numel()
+    return worst
+
+
+def settle_special(trials, results, specs, slice_axes, tolerances, counts, notes):
+    """Raises each output's c_max to four times the largest error in float32 at special values, as far as c_max may go. Returns the numbers of the
+    inputs that are not to be stressed, because errors grow beyond that; c_max is then that of the others.
+
+    An example of such an input is the first state of a recurrence: if it is large, rounding errors grow with each step. `trials`: functions that
+    make trials of growing sizes; the later ones are made only if an error comes near a tolerance at the sizes before. `counts`: {output: elements
+    at the file's sizes}. The other arguments are special_errors()'s.
+    """
+    stressed = {i for i, spec in enumerate(specs) if spec}
+    trial, errors = None, {}
+    for make in trials if stressed else ():
+        trial = make()
+        errors = special_errors(trial, results, specs, slice_axes, tolerances, stressed)
+        if all(HONEST_ROOM * error <= tolerances[name]["c_max"] for name, (error, _) in errors.items()):
+            return set()
+
+    def largest(found):
+        return max((error for error, _ in found.values()), default=0.0)
+
+    usual = set()
+    while HONEST_ROOM * largest(errors) > LARGEST_C_MAX:
+        if usual == stressed:
+            return usual
+        without = {i: special_errors(trial, results, specs, slice_axes, tolerances, stressed - usual - {i}) for i in sorted(stressed - usual)}
+        best = min(without, key=lambda i: largest(without[i]))
+        usual.add(best)
+        errors = without[best]
+    for name, (error, tried) in errors.items():
+        allowed = rounded(min(LARGEST_C_MAX, HONEST_ROOM * error * growth(counts.get(name, 1), tried)))
+        if HONEST_ROOM * error > tolerances[name]["c_max"] and allowed > tolerances[name]["c_max"]:
+            tolerances[name]["c_max"] = allowed
+            notes.append(f"output {name[1]}: c_max = {allowed:g}, for at special values and larger sizes the module in float32 is itself off by {error:.2g} of the scale")
+    return usual
 
 
 def find_slice(shapes, dims, expressions, trial, results, state_names, changed):
@@ -1252,7 +1303,9 @@ def describe(job):
         inputs.append({"name": name, "dtype": dtype_name(one.dtype, f"input {name}"), "shape": shape, "values": values,
                        "stress": steady, "boolean": one.dtype == torch.bool})
     state = []
-    fans = [(name, trial.sizes[name]) for name in dims]
+    # Weights are drawn by sizes that they or other weights have. Another dimension may have the same size here by chance.
+    of_weights = " ".join(str(text) for key, text in expressions.items() if key[0] == "state").replace("(", " ").replace(")", " ").split()
+    fans = [(name, trial.sizes[name]) for name in dims if name in of_weights]
     for name, tensor in trial.state.items():
         shape = [expressions[("state", name, axis)] for axis in range(tensor.dim())]
         own = [(" * ".join(parenthesized(text) for text in shape[1:]), math.prod(tensor.shape[1:]))] if tensor.dim() > 1 else []
@@ -1300,6 +1353,14 @@ def describe(job):
             hold_to(made[-1], defined["tolerance"], notes)
         if finite.numel() > 1 and finite.std().item() <= 1e-6 * finite.abs().max().item():
             notes.append(f"output {i} is the same number everywhere: a kernel that answers a constant may pass")
+    if dims and steady and not defined:
+        larger = [{**problem.sizes, **ranges.most(*limits, 1 << 20)} for limits in STEADY_LIMITS]
+        usual = settle_special([lambda sizes=sizes: Trial(problem, sizes, seed, collect=False) for sizes in larger], results, specs,
+                               {key: axes[key] for key in few}, {("out", i): one["tolerance"] for i, one in enumerate(made)}, counts, notes)
+        for i in sorted(usual):
+            inputs[i]["stress"] = False
+            notes.append(f"{inputs[i]['name']}: never stressed, for at special values and larger sizes ({', '.join(f'{name} = {larger[-1][name]}' for name in dims)}) "
+                         "rounding errors of the module in float32 grow without limit")
     told_apart = any(one["dtype"] in ROUNDOFF and "narrow" not in one["tolerance"] for one in made)
     for one in state:
         if one["role"] == "inout":

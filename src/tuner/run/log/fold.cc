@@ -351,11 +351,16 @@ Status ApplyTo(RunView& view, const Event& event, FinalJudged& e) {
   }
   ++view.evaluations;
   if (e.evaluation.verdict != Verdict::kOk && event.node != 0) {
-    // The final check found the best version wrong on fresh hidden cases: the best before it is the best again.
+    // The final check found the best version wrong on fresh hidden cases: the fastest of the other right ones is the best
+    // now, also if it was never kept because the wrong one was faster.
     view.nodes[static_cast<size_t>(event.node)].rejected = true;
     view.best = 0;
+    double fastest = 1 + view.options.keep_above;
     for (const RunNode& node : view.nodes) {
-      if (node.kept && !node.rejected) view.best = node.id;
+      const bool right = node.id > 0 && node.evaluation && node.evaluation->verdict == Verdict::kOk && !node.rejected;
+      if (!right || node.speedup.value_or(0) <= fastest) continue;
+      fastest = *node.speedup;
+      view.best = node.id;
     }
     view.nodes.back().best_after = view.best;
   }
