@@ -363,6 +363,8 @@ Status ApplyTo(RunView& view, const Event& event, FinalJudged& e) {
       view.best = node.id;
     }
     view.nodes.back().best_after = view.best;
+  } else if (event.node != 0) {
+    view.best = event.node;  // logs of before may have gone on to another version than the fastest
   }
   view.final_result = FinalResult{event.node, std::move(e.evaluation)};
   return Status::Ok();
