@@ -71,7 +71,7 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
            "agent");
   AddField(command, flags, "--target", &RunOptions::target,
            "the language of kernels: any, cuda (CuTe is refused) or cute (everything but CuTe is refused)");
-  AddField(command, flags, "--attempts", &RunOptions::max_attempts, "the run ends after so many proposals");
+  AddField(command, flags, "--attempts", &RunOptions::max_attempts, "the run ends after so many proposals, or earlier if the strategy has finished (refine.depth, team.rounds, single.rounds)");
   CLI::Option* minutes =
       command
           .add_option("--minutes", flags.minutes,

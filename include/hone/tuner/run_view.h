@@ -61,7 +61,7 @@ struct RunOptions {
 };
 
 // Version of the events' payloads (docs/formats/run-store.md).
-inline constexpr int kRunVersion = 7;
+inline constexpr int kRunVersion = 8;
 // Oldest version that can be continued. Older runs are shown, reported and exported only.
 inline constexpr int kOldestContinuedVersion = 2;
 
@@ -266,7 +266,7 @@ struct RunView {
   std::map<std::string, SourceHash> prompts;  // template name -> hash of its text
   std::vector<RunNode> nodes;                 // indexed by id
   int64_t settled = 0;                        // the nodes below this number are done
-  int64_t best = 0;                           // best of the settled nodes; the seed when nothing was kept
+  int64_t best = 0;                           // best of the settled nodes; the seed when none is surely faster
   bool seed_broken = false;                   // true: the seed's own verdict was not `ok`
   std::vector<LedgerEntry> ledger;            // one entry per settled node, in order
   std::vector<SweepPoint> sweep;

@@ -73,8 +73,8 @@ int64_t SiblingsUnderWay(const RunView& view, const RunNode& node) {
 // each writes another one.
 std::string ChoiceText(int64_t siblings) {
   if (siblings <= 0) return "Choose the design with the least reckoned time.";
-  return fmt::format("Order the designs by their reckoned times. Others write the first {} at this moment: you write number {}, or, if it is no design in its "
-                     "own right, the next one that is.", siblings == 1 ? "one" : std::to_string(siblings), siblings + 1);
+  return fmt::format("Order the designs from the least reckoned time up. {} at this moment. Write number {}, or, if it is no design in its own right, the next one that is.",
+                     siblings == 1 ? "Another attempt writes the first" : fmt::format("{} other attempts write the first {}", siblings, siblings), siblings + 1);
 }
 
 // Returns what was said when the version was written: the text of the reply beside its code. A sweep has that of its source.

@@ -41,8 +41,9 @@ std::string WhyKeptOrNot(const RunView& view, const RunNode& n) {
                                        std::max<int64_t>(n.incumbent, 0));
   const std::string rule = fmt::format("at least {:g} % faster{}", 100 * view.options.keep_above,
                                        view.info.modelled ? "" : ", beyond its 95 % interval");
-  if (n.rejected) return "Rejected by the final check: " + gain + ".";
+  if (n.rejected) return "Rejected: " + gain + ", and the final check found it wrong.";
   if (n.kept) return "Kept: " + gain + ".";
+  if (n.id == view.best) return "The best since faster versions failed their final checks: " + gain + ".";
   // Another node became the best after this one was opened and before it settled.
   if (const int64_t best = view.node(n.id - 1).best_after; n.settled && best != std::max<int64_t>(n.incumbent, 0)) {
     return fmt::format(

@@ -227,22 +227,25 @@ std::string FoundNothingText(const RunView& view) {
   return fmt::format("{} that is surely faster than {}", IsOver(view) ? "Nothing was found" : "The run is not over, and nothing is known yet", StartName(view));
 }
 
-// Returns a sentence about the versions that failed their final checks; empty: there are none, or the outcome says it.
+// Returns a sentence about the versions that failed their final checks; empty: there are none.
 std::string RejectedText(const RunView& view) {
   std::vector<int64_t> rejected;
   for (const RunNode& node : view.nodes) {
     if (node.rejected) rejected.push_back(node.id);
   }
-  if (rejected.empty() || (rejected.size() == 1 && view.best == rejected[0])) return "";
-  std::string text = fmt::format("Node{} {} failed {} final check{} with fresh hidden cases", rejected.size() == 1 ? "" : "s", fmt::join(rejected, ", "),
-                                 rejected.size() == 1 ? "its" : "their", rejected.size() == 1 ? "" : "s");
+  if (rejected.empty()) return "";
+  const bool one = rejected.size() == 1;
+  std::string text = fmt::format("Node{} {} failed {} with fresh hidden cases", one ? "" : "s", fmt::join(rejected, ", "), one ? "its final check" : "their final checks");
   if (view.final_result && view.final_result->evaluation.verdict != Verdict::kOk) {
-    text += fmt::format("{}: {}", rejected.size() == 1 ? "" : fmt::format(" (node {} last)", view.final_result->node), view.final_result->evaluation.detail);
+    const Evaluation& e = view.final_result->evaluation;
+    text += fmt::format(": {}{}. {}\nDo not use {}.\n", one ? "" : fmt::format("node {} last, ", view.final_result->node), VerdictName(e.verdict), e.detail, one ? "it" : "them");
+    return text;
   }
-  return text + ".\n";
+  return text + fmt::format(". Do not use {}.\n", one ? "it" : "them");
 }
 
-std::string OutcomeText(const RunView& view) {
+// Returns OutcomeText without the versions that failed their final checks.
+std::string FoundText(const RunView& view) {
   const bool modelled = view.info.modelled;
   const std::string start = StartName(view);
   if (view.seed_broken) {
@@ -252,11 +255,11 @@ std::string OutcomeText(const RunView& view) {
   }
   std::string text;
   if (view.best == 0) {
-    text = RejectedText(view) + FoundNothingText(view) + ".\n";
+    text = FoundNothingText(view) + ".\n";
     if (!view.provider_failure.empty()) text += "The model did not answer: " + view.provider_failure + "\n";
     return text;
   }
-  if (!view.final_result) {
+  if (!view.final_result || view.final_result->node != view.best) {
     const RunNode& best = view.node(view.best);
     return fmt::format(
         "Best so far: node {} ({}), about {:.3f}x of {}{} by the chain of its steps; the final "
@@ -291,6 +294,8 @@ std::string OutcomeText(const RunView& view) {
   return text;
 }
 
+std::string OutcomeText(const RunView& view) { return FoundText(view) + RejectedText(view); }
+
 std::string ResultText(const RunView& view, int columns) {
   if (view.seed_broken) return WrapText(OutcomeText(view), columns);
   const RunTally tally = Tally(view);
@@ -303,8 +308,7 @@ std::string ResultText(const RunView& view, int columns) {
     text += fmt::format("{} request{} had to be asked again.\n", view.asked_again, view.asked_again == 1 ? "" : "s");
   }
   text += SpentText(view) + FormText(view);
-  if (view.best != 0) text += RejectedText(view);
-  const bool proven = view.best != 0 && view.final_result && view.final_result->evaluation.verdict == Verdict::kOk;
+  const bool proven = view.best != 0 && view.final_result && view.final_result->node == view.best && view.final_result->evaluation.verdict == Verdict::kOk;
   if (!proven) return WrapText(text + OutcomeText(view), columns);
   const Evaluation& e = view.final_result->evaluation;
   text += fmt::format("Node {} is {:.3f}x as fast as {}{} ({}).\n", view.final_result->node,

@@ -48,8 +48,8 @@ TEST(Reckon, AttemptsUnderWayTogetherWriteDifferentDesigns) {
   run.options.rounds = true;
   const RunView view = run.RunToTheEnd();
   EXPECT_THAT(RequestText(run, 1), HasSubstr("least reckoned time"));
-  EXPECT_THAT(RequestText(run, 2), HasSubstr("Others write the first one at this moment: you write number 2"));
-  EXPECT_THAT(RequestText(run, 3), HasSubstr("Others write the first 2 at this moment: you write number 3"));
+  EXPECT_THAT(RequestText(run, 2), HasSubstr("Another attempt writes the first at this moment. Write number 2"));
+  EXPECT_THAT(RequestText(run, 3), HasSubstr("2 other attempts write the first 2 at this moment. Write number 3"));
 }
 
 TEST(Reckon, WithoutAGainTheKernelIsDesignedAnew) {

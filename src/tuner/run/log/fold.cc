@@ -351,20 +351,10 @@ Status ApplyTo(RunView& view, const Event& event, FinalJudged& e) {
   }
   ++view.evaluations;
   if (e.evaluation.verdict != Verdict::kOk && event.node != 0) {
-    // The final check found the best version wrong on fresh hidden cases: the fastest of the other right ones is the best
-    // now, also if it was never kept because the wrong one was faster.
+    // The final check found the best version wrong on fresh hidden cases.
     view.nodes[static_cast<size_t>(event.node)].rejected = true;
-    view.best = 0;
-    double fastest = 1 + view.options.keep_above;
-    for (const RunNode& node : view.nodes) {
-      const bool right = node.id > 0 && node.evaluation && node.evaluation->verdict == Verdict::kOk && !node.rejected;
-      if (!right || node.speedup.value_or(0) <= fastest) continue;
-      fastest = *node.speedup;
-      view.best = node.id;
-    }
+    view.best = BestOfTheOthers(view);
     view.nodes.back().best_after = view.best;
-  } else if (event.node != 0) {
-    view.best = event.node;  // logs of before may have gone on to another version than the fastest
   }
   view.final_result = FinalResult{event.node, std::move(e.evaluation)};
   return Status::Ok();

@@ -51,6 +51,20 @@ class FoldedRun {
     Add(EventKind::kProposal, id, {{"source", fmt::format("source {}", id)}, {"idea", fmt::format("idea {}", id)}});
     Add(EventKind::kEvaluation, id, {{"incumbent", incumbent}}, speedup);
   }
+  // Ends a final check of a node with a wrong result.
+  void RejectAtTheEnd(int64_t id) {
+    Evaluation evaluation;
+    evaluation.verdict = Verdict::kWrongOutput;
+    Event event;
+    event.sequence = next++;
+    event.time = time;
+    event.kind = EventKind::kFinal;
+    event.node = id;
+    event.payload = nlohmann::json{{"node", id}}.dump();
+    event.evaluation = EvaluationToJson(evaluation, -1);
+    const Status status = fold_.Apply(event);
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
   const RunView& view() const { return fold_.view(); }
 
   int64_t next = 0;
@@ -102,6 +116,22 @@ TEST(RunFold, WhatIsSurelyFasterTakesThePlace) {
   EXPECT_EQ(run.view().best, 3);
   ASSERT_TRUE(run.view().node(3).speedup);
   EXPECT_DOUBLE_EQ(*run.view().node(3).speedup, 1.5 * 1.2);
+}
+
+// Node 2 was never kept, because node 1 was faster. Node 3 is not surely faster than the seed.
+TEST(RunFold, ARejectedBestGivesWayToTheFastestRightVersionSinceVersion8) {
+  for (const int version : {7, 8}) {
+    FoldedRun run(version);
+    run.AddNode(1, 0, {3.0, 2.9, 3.1});
+    run.AddNode(2, 1, {0.8, 0.79, 0.81});
+    run.AddNode(3, 0, {1.01, 0.9, 1.1});
+    EXPECT_EQ(run.view().best, 1);
+    run.RejectAtTheEnd(1);
+    EXPECT_TRUE(run.view().node(1).rejected);
+    EXPECT_EQ(run.view().best, version == 8 ? 2 : 0) << version;
+    run.RejectAtTheEnd(2);
+    EXPECT_EQ(run.view().best, 0) << version;
+  }
 }
 
 // Two nodes are timed against the seed, and 2.2 is not surely more than 2.0, which may be 2.4. In logs up to version 3

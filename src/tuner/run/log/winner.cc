@@ -46,4 +46,22 @@ bool TakesThePlace(const RunView& view, const RunNode& node) {
          std::log(node.gain->low) > margin && node.gain->median > best.gain->median;
 }
 
+int64_t BestOfTheOthers(const RunView& view) {
+  int64_t best = 0;
+  double fastest = 0;
+  for (const RunNode& node : view.nodes) {
+    if (node.id == 0 || node.rejected) continue;
+    if (view.version <= 7) {
+      if (node.kept) best = node.id;
+      continue;
+    }
+    if (!node.evaluation || node.evaluation->verdict != Verdict::kOk || node.speedup.value_or(0) <= fastest) continue;
+    const std::optional<double> low = LowerLogGain(view, node, view.node(0));
+    if (!low || *low <= std::log1p(view.options.keep_above)) continue;
+    fastest = *node.speedup;
+    best = node.id;
+  }
+  return best;
+}
+
 }  // namespace hone

@@ -16,4 +16,9 @@ namespace hone {
 // order of their numbers then does not matter.
 bool TakesThePlace(const RunView& view, const RunNode& node);
 
+// Returns the node that is the best once the one before it was rejected: the fastest of those that are right, not rejected
+// and surely faster than node 0 by the factor 1 + keep_above, kept or not; 0 if there is none. In logs up to version 7 it is
+// the last of those that were kept.
+int64_t BestOfTheOthers(const RunView& view);
+
 }  // namespace hone
