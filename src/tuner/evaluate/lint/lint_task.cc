@@ -951,6 +951,7 @@ Result<TaskReport> Linter::Run() {
   report_.task = task_.name;
   report_.device = session_.facts().id + " " + session_.facts().name;
   report_.seed = options_.seed;
+  report_.module = options_.reference != nullptr;
   const auto finish = [&] {
     report_.seconds = SteadySeconds() - started;
     return std::move(report_);

@@ -70,9 +70,9 @@ std::string TaskReportToJson(const TaskReport& report, int indent) {
                                  {"dishonest_rms", NumberOrNull(output.dishonest_rms)},
                                  {"least_dishonest", output.least_dishonest},
                                  {"gap", NumberOrNull(output.gap)},
-                                 {"proposed_c_rms", NumberOrNull(output.proposed_c_rms)},
-                                 {"proposed_c_max", NumberOrNull(output.proposed_c_max)},
-                                 {"proposed_c_small", NumberOrNull(output.proposed_c_small)},
+                                 {"proposed_c_rms", NumberOrNull(report.module ? 0 : output.proposed_c_rms)},
+                                 {"proposed_c_max", NumberOrNull(report.module ? 0 : output.proposed_c_max)},
+                                 {"proposed_c_small", NumberOrNull(report.module ? 0 : output.proposed_c_small)},
                                  {"trials", trials}});
   }
   json["cancelling"] = Json::array();
@@ -104,11 +104,11 @@ std::string TaskReportToText(const TaskReport& report) {
   std::string text = fmt::format("{} on {}, {:.1f} s\n", report.task, report.device, report.seconds);
   int reproduced = 0;
   for (const HandCheck& hand : report.hand) reproduced += hand.oracle_ok && hand.seed_ok ? 1 : 0;
-  text += fmt::format("  hand-worked cases   {} of {} reproduced\n", reproduced, report.hand.size());
+  text += report.hand.empty() ? "  hand-worked cases   none\n" : fmt::format("  hand-worked cases   {} of {} reproduced\n", reproduced, report.hand.size());
   for (const HandCheck& hand : report.hand) {
     if (!hand.detail.empty()) text += fmt::format("    {}: {}\n", DimsText(hand.dims), hand.detail);
   }
-  text += fmt::format("  seed                checked {} times\n", report.seed_runs);
+  text += report.seed_runs == 0 ? "  seed                not checked\n" : fmt::format("  seed                checked {} times\n", report.seed_runs);
   if (report.floor) {
     text += fmt::format("  floor               the seed takes {}{:.2f} us for {}, the floor is {:.2f} us\n",
                         report.floor->modelled ? "a modelled " : "", report.floor->seed_us,
@@ -135,10 +135,10 @@ std::string TaskReportToText(const TaskReport& report) {
                           trial.accepted ? "accepted" : "refused");
     }
     if (output.gap > 0) {
-      text += fmt::format("    gap {:.3g} between honest and {}; midpoint c_rms = {:.2g}", output.gap,
-                          output.least_dishonest, output.proposed_c_rms);
-      if (output.proposed_c_max > 0) text += fmt::format(", suggested c_max = {:.2g}", output.proposed_c_max);
-      if (output.proposed_c_small > 0) text += fmt::format(", suggested c_small = {:.2g}", output.proposed_c_small);
+      text += fmt::format("    gap {:.3g} between honest and {}", output.gap, output.least_dishonest);
+      text += report.module ? " on these small shapes; the tolerance was derived at larger ones" : fmt::format("; midpoint c_rms = {:.2g}", output.proposed_c_rms);
+      if (!report.module && output.proposed_c_max > 0) text += fmt::format(", suggested c_max = {:.2g}", output.proposed_c_max);
+      if (!report.module && output.proposed_c_small > 0) text += fmt::format(", suggested c_small = {:.2g}", output.proposed_c_small);
       text += "\n";
     }
     if (output.proposed_c_max == 0 && !output.trials.empty()) {

@@ -100,6 +100,7 @@ struct CancellingOutput {
 
 struct TaskReport {
   std::string task;
+  bool module = false;  // the reference is a PyTorch module: `hone new` derived the tolerances, at larger sizes than these checks have
   std::string device;
   uint64_t seed = 0;
   std::vector<HandCheck> hand;

@@ -82,6 +82,11 @@ TEST(TaskReport, TextNamesWhatIsWrongAndLeavesOutWhatHadNoEffect) {
 TEST(TaskReport, SuggestsNoLimitThatIsNone) {
   TaskReport report = Sample();
   EXPECT_THAT(TaskReportToText(report), HasSubstr("suggested c_max = 6e-07"));
+  report.module = true;
+  const std::string of_module = TaskReportToText(report);
+  EXPECT_THAT(of_module, HasSubstr("the tolerance was derived at larger ones"));
+  EXPECT_THAT(of_module, Not(HasSubstr("suggested c_max")));
+  report.module = false;
   report.precision[0].proposed_c_max = 0;
   EXPECT_THAT(TaskReportToText(report), HasSubstr("no c_max can be suggested: an honest kernel's out is wrong by half its own size"));
   report.precision[0].trials[0].max_scaled = std::numeric_limits<double>::infinity();
