@@ -1089,6 +1089,17 @@ def masks(folder):
         if judged["verdict"] != verdict:
             fail(f"{os.path.basename(kernel)} is {judged['verdict']}", judged.get("detail", ""))
 
+    # A float buffer of 0 and 1 is no mask to the judge; the note says what to do.
+    path = os.path.join(folder, "float_mask.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("import torch\nimport torch.nn as nn\nrows = 16\nwidth = 32\n\n\nclass Model(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
+                   "        self.register_buffer('keep', torch.tril(torch.ones(width, width)))\n\n    def forward(self, x):\n"
+                   "        return torch.softmax((x[:, :, None] * x[:, None, :]).masked_fill(self.keep == 0, -1e4), dim=2)\n\n\n"
+                   "def get_inputs():\n    return [torch.randn(rows, width)]\n\n\ndef get_init_inputs():\n    return [width]\n")
+    told = bring_in("float_mask", path, folder, ["--no-check"])
+    if told and not any("keep holds 0 and 1 alone" in note and "torch.bool" in note for note in told["notes"]):
+        fail("nothing says that a float mask masks nothing", "\n".join(told["notes"]))
+
     # -1e9 is no number of float16: the task is usable, and its weakness is named.
     told = bring_in("large", masked_module(os.path.join(folder, "large.py"), "torch.softmax(scores.masked_fill(~mask, -1e9), dim=1)",
                                            {"mask": "torch.rand(rows, width) > 0.2"}), folder)

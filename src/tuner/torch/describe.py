@@ -1328,6 +1328,9 @@ def describe(job):
                 notes.append(f"{name}: {note}")
         else:
             values = state_values(name, torch.cat([one.flatten() for one in trial.drawn[name]]), own + fans)
+            if tensor.is_floating_point() and bool(((tensor == 0) | (tensor == 1)).all()) and 0 < tensor.double().mean().item() < 1:
+                notes.append(f"{name} holds 0 and 1 alone and is drawn as ordinary numbers, which are neither: if it is a mask, make it one in the file "
+                             "(register it as torch.bool), for otherwise it masks nothing here")
         state.append({"name": name, "dtype": dtype_name(tensor.dtype, f"the module's {name}"), "shape": shape,
                       "role": "inout" if name in changed else "in",
                       "parameter": name in dict(trial.model.named_parameters()), "boolean": tensor.dtype == torch.bool,
