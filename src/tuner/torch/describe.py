@@ -1366,12 +1366,15 @@ def describe(job):
         if finite.numel() > 1 and finite.std().item() <= 1e-6 * finite.abs().max().item():
             notes.append(f"output {i} is the same number everywhere: a kernel that answers a constant may pass")
     if dims and steady and not defined:
-        larger = [{**problem.sizes, **ranges.most(*limits, 1 << 20)} for limits in STEADY_LIMITS]
-        usual = settle_special([lambda sizes=sizes: Trial(problem, sizes, seed, collect=False) for sizes in larger], results, specs,
+        def sizes_within(limits):
+            return {**problem.sizes, **ranges.most(*limits, 1 << 20)}
+
+        usual = settle_special([lambda limits=limits: Trial(problem, sizes_within(limits), seed, collect=False) for limits in STEADY_LIMITS], results, specs,
                                {key: axes[key] for key in few}, {("out", i): one["tolerance"] for i, one in enumerate(made)}, counts, notes)
+        largest = sizes_within(STEADY_LIMITS[-1]) if usual else {}
         for i in sorted(usual):
             inputs[i]["stress"] = False
-            notes.append(f"{inputs[i]['name']}: never stressed, for at special values and larger sizes ({', '.join(f'{name} = {larger[-1][name]}' for name in dims)}) "
+            notes.append(f"{inputs[i]['name']}: never stressed, for at special values and larger sizes ({', '.join(f'{name} = {largest[name]}' for name in dims)}) "
                          "rounding errors of the module in float32 grow beyond every tolerance")
     told_apart = any(one["dtype"] in ROUNDOFF and "narrow" not in one["tolerance"] for one in made)
     for one in state:
